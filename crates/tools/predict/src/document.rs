@@ -1,5 +1,6 @@
 //! The page of a prediction.
 
+use crate::models::hold_out::Accuracy;
 use crate::prediction::{ByScript, WhatIf};
 use report::model::{Columns, Document, Section};
 use report::number;
@@ -35,14 +36,16 @@ pub fn prediction(experiment: &str, what_if: &WhatIf) -> Document {
         let verb = if *busy > 0.9 { "the limit" } else { "the busiest resource" };
         section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
     }
-    let (covered, all) = what_if.covered;
-    section.line(format!(
-        "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
-         {covered} of {all}, their ends a factor of {} apart (median)",
-        number::plural(all, "level"),
-        number::short_percent(what_if.error_median),
-        number::ratio(what_if.factor_median)
-    ));
+    if let Some(accuracy) = &what_if.accuracy {
+        let Accuracy { predicted, covered, error_median, factor_median } = accuracy;
+        section.line(format!(
+            "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
+             {covered} of {predicted}, their ends a factor of {} apart (median)",
+            number::plural(*predicted, "level"),
+            number::short_percent(*error_median),
+            number::ratio(*factor_median)
+        ));
+    }
     for warning in &what_if.warnings {
         section.warn(format!("warning: {warning}"));
     }

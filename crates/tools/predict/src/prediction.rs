@@ -1,5 +1,6 @@
 //! A prediction, and the reasons for which there is none.
 
+use crate::models::hold_out::Accuracy;
 use analysis::{Estimate, Interval, wording};
 use serde::Serialize;
 
@@ -32,12 +33,9 @@ pub struct WhatIf {
     pub nearest: (f64, Estimate),
     /// The model.
     pub model: &'static str,
-    /// Median of its absolute errors on the levels that were held out.
-    pub error_median: f64,
-    /// The number of these that its intervals held, and the number that there are.
-    pub covered: (usize, usize),
-    /// Median factor between the ends of these intervals.
-    pub factor_median: f64,
+    /// How well it predicts the levels that were held out; `None` where it cannot predict any.
+    #[serde(flatten)]
+    pub accuracy: Option<Accuracy>,
     /// The changes, each with its law.
     pub changes: Vec<ChangeLaw>,
     /// The resource that is busiest, and how busy; `None` where the queueing network cannot be

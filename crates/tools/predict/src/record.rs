@@ -2,7 +2,7 @@
 //! with the measurements.
 
 use crate::models::hold_out::{Candidate, HoldOut};
-use crate::throughput;
+use crate::{section, throughput};
 use analysis::estimate::median;
 use analysis::settings::CONCURRENCY;
 use command_line::{Context, HistoryPart, results};
@@ -46,7 +46,7 @@ pub fn history_part(context: &Context, runs: &[Recording]) -> serde_json::Result
     Ok(HistoryPart {
         name: "models",
         runs: records.iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
-        section: (!rows.is_empty()).then(|| section(&rows)),
+        section: (!rows.is_empty()).then(|| record_section(&rows)),
     })
 }
 
@@ -67,21 +67,19 @@ fn records(context: &Context, run: &Recording) -> Vec<ModelRecord> {
         .collect()
 }
 
-fn section(rows: &[Row<'_>]) -> Section {
+fn record_section(rows: &[Row<'_>]) -> Section {
     let mut section = Section::new("Record of the models");
-    let held = rows.iter().filter(|row| row.tested.covered).count();
-    let factors: Vec<f64> = rows.iter().map(|row| row.tested.prediction.factor()).collect();
+    let predicted = || rows.iter().map(|row| row.tested).filter(|test| test.prediction.is_useful());
+    let held = predicted().filter(|test| test.covered).count();
+    let factors: Vec<f64> = predicted().map(|test| test.prediction.factor()).collect();
     let mut table = Columns::for_rows(rows);
     table.right("run", |row| row.run);
     table.name("fitted from", |row| label(&row.record.label));
     table.left("model", |row| row.record.model.model.name());
     table.right("at", |row| number::whole(row.tested.prediction.n));
-    table.left("predicted", |row| {
-        let prediction = &row.tested.prediction;
-        number::difference(prediction.predicted, Some(prediction.interval), &row.record.unit)
-    });
+    table.left("predicted", |row| section::predicted(row.tested, &row.record.unit));
     table.right("measured", |row| number::quantity(row.tested.measured, &row.record.unit));
-    table.left("held", |row| if row.tested.covered { "yes" } else { "no" });
+    table.left("held", |row| section::in_interval(row.tested));
     section.table(table);
     section.note(
         "Each run's model predicts its held-out levels: those of `[model] hold_out`, or the \

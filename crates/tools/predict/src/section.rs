@@ -1,7 +1,7 @@
 //! Models of the throughput: what a law says of scalability, what the model that predicts best says
 //! of levels that it has not seen, and what a transaction needs.
 
-use crate::models::hold_out::{Candidate, FACTOR_MAX, FAR, HoldOut};
+use crate::models::hold_out::{Accuracy, Candidate, FACTOR_MAX, FAR, HoldOut};
 use crate::throughput::{self, LevelDemands, ModelLevel, ModelSummary, Scalability};
 use analysis::{Interval, Summary, response};
 use report::text::{self, joined};
@@ -44,19 +44,25 @@ fn section(summary: &Summary, model: &ModelSummary) -> Section {
 }
 
 fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &Candidate) {
-    let (covered, all) = best.covered();
     let law = best.model.name();
     let article = if law.contains("'s ") { "" } else { "The " };
-    let line = format!(
-        "{article}{law}, fitted to the other levels of {name}, predicts {} with a median error of \
-         {}; its 95 % intervals contain {covered} of {all}, their ends a factor of {} apart \
-         (median).",
-        number::plural(all, "level"),
-        number::short_percent(best.error_median),
-        number::ratio(best.factor_median),
-    );
-    let useful = best.tested.iter().all(|test| test.prediction.is_useful());
-    let misses = covered < all || best.error_median > 0.1 || !useful;
+    let fitted = format!("{article}{law}, fitted to the other levels of {name}, predicts");
+    let all = number::plural(best.tested.len(), "level");
+    let (line, misses) = match best.accuracy() {
+        None => (format!("{fitted} none of {all}."), true),
+        Some(accuracy) => {
+            let Accuracy { predicted, covered, error_median, factor_median } = accuracy;
+            let is_part = predicted < best.tested.len();
+            let part = if is_part { format!("{predicted} of ") } else { String::new() };
+            let line = format!(
+                "{fitted} {part}{all} with a median error of {}; its 95 % intervals contain \
+                 {covered} of {predicted}, their ends a factor of {} apart (median).",
+                number::short_percent(error_median),
+                number::ratio(factor_median),
+            );
+            (line, covered < predicted || error_median > 0.1 || is_part)
+        }
+    };
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
     let mut levels = Columns::for_rows(&model.levels);
     levels.name(name, |level| number::whole(level.n));
@@ -65,11 +71,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
         level.tested.as_ref().map(|test| predicted(test, &model.unit))
     });
     levels.right("error", |level| level.tested.as_ref().map(|test| Cell::change(test.error)));
-    levels
-        .left("in the interval", |level| {
-            level.tested.as_ref().map(|test| if test.covered { "yes" } else { "no" })
-        })
-        .optional(1);
+    levels.left("in the interval", |level| level.tested.as_ref().and_then(in_interval)).optional(1);
     section.table(levels);
     let errors = model.candidates[1..].iter().map(|candidate| {
         let error = number::short_percent(candidate.error_median);
@@ -93,7 +95,13 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     ));
 }
 
-fn predicted(test: &HoldOut, unit: &str) -> Cell {
+/// Returns whether a level is in its interval, if it is predicted.
+pub fn in_interval(test: &HoldOut) -> Option<&'static str> {
+    test.prediction.is_useful().then_some(if test.covered { "yes" } else { "no" })
+}
+
+/// The prediction for a level.
+pub fn predicted(test: &HoldOut, unit: &str) -> Cell {
     if !test.prediction.is_useful() {
         let factor = number::figure(test.prediction.factor());
         return Cell::new(format!("not from these levels (factor {factor})"), Tone::Warning);

@@ -6,8 +6,9 @@ use crate::network::{
 use crate::queueing::shared_queue;
 use analysis::findings::FindingKind;
 use analysis::summarize;
-use observations::{Environment, Operation, Recording, Value, Warning, WarningKind};
+use observations::{Environment, Interval, Operation, Recording, Value, Warning, WarningKind};
 use predict::models::curve::Model;
+use predict::models::hold_out::{Candidate, HoldOut, Prediction};
 use predict::models::network::Service;
 use predict::throughput::{self, ModelSummary};
 use predict::{WhatIf, what_if};
@@ -17,6 +18,32 @@ use testing::recordings::{done, plan};
 fn hold_out(mut recording: Recording, levels: &str) -> Recording {
     recording.run.source = format!("[model]\nhold_out = \"{levels}\"");
     recording
+}
+
+/// A level whose interval is too wide to plan by is not predicted, so it is not covered either.
+#[test]
+fn only_levels_that_are_predicted_count() {
+    let level = |n: f64, width: f64| HoldOut {
+        prediction: Prediction {
+            n,
+            predicted: 100.0,
+            interval: Interval { low: 100.0 / width, high: 100.0 * width },
+            distance: 1.0,
+        },
+        measured: 104.0,
+        error: -4.0 / 104.0,
+        covered: true,
+    };
+    let candidate = |tested: Vec<HoldOut>| Candidate {
+        model: Model::Average,
+        tested,
+        error_median: 0.0,
+        factor_median: 1.0,
+    };
+    let accuracy = candidate(vec![level(8.0, 1.1), level(64.0, 40.0)]).accuracy().unwrap();
+    assert_eq!((accuracy.predicted, accuracy.covered), (1, 1));
+    assert!((accuracy.factor_median - 1.21).abs() < 1e-9, "{accuracy:?}");
+    assert_eq!(candidate(vec![level(64.0, 40.0)]).accuracy(), None);
 }
 
 #[test]

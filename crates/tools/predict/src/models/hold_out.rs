@@ -94,10 +94,33 @@ pub struct Candidate {
     pub factor_median: f64,
 }
 
+/// How well a model predicts the held-out levels that it can predict.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Accuracy {
+    /// The number of these levels: those with an interval to plan by.
+    pub predicted: usize,
+    /// How many of them are within their intervals.
+    pub covered: usize,
+    /// Median of their absolute errors.
+    pub error_median: f64,
+    /// Median factor between the ends of their intervals.
+    pub factor_median: f64,
+}
+
 impl Candidate {
-    /// Held-out levels within their intervals, and all of them.
-    pub fn covered(&self) -> (usize, usize) {
-        (self.tested.iter().filter(|level| level.covered).count(), self.tested.len())
+    /// The accuracy; `None` where no held-out level can be predicted.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        let predicted: Vec<&HoldOut> =
+            self.tested.iter().filter(|level| level.prediction.is_useful()).collect();
+        let median_of = |of: fn(&HoldOut) -> f64| {
+            median(&predicted.iter().map(|level| of(level)).collect::<Vec<_>>())
+        };
+        Some(Accuracy {
+            predicted: predicted.len(),
+            covered: predicted.iter().filter(|level| level.covered).count(),
+            error_median: median_of(|level| level.error.abs())?,
+            factor_median: median_of(|level| level.prediction.factor())?,
+        })
     }
 }
 
