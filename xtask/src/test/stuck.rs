@@ -1,8 +1,7 @@
 //! Test processes that never end: what each of their processes and threads waits for, and their
 //! end.
 
-use std::fmt::Write as _;
-use std::fs::{read_dir, read_link, read_to_string};
+use std::fs::{read_dir, read_to_string};
 use std::io::{self, Write};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -28,9 +27,11 @@ pub fn end_within(
     }
     let processes = with_descendants(child.id());
     writeln!(log, "did not end within {} s; its processes and threads:", at_most.as_secs())?;
-    for process in &processes {
-        log.write_all(description(*process).as_bytes())?;
-    }
+    let listed = processes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    // The place in the kernel where each thread is.
+    let columns = "pid,tid,stat,wchan:30,comm,args";
+    let states = Command::new("ps").args(["-L", "-ww", "-o", columns, "-p", &listed]).output()?;
+    log.write_all(&states.stdout)?;
     child.kill()?;
     let status = child.wait()?;
     let others = processes.iter().skip(1).map(u32::to_string);
@@ -58,36 +59,6 @@ fn with_descendants(first: u32) -> Vec<u32> {
 fn parent(process: u32) -> Option<u32> {
     let status = read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
-}
-
-/// The command line of a process, and the place in the kernel where each of its threads is.
-fn description(process: u32) -> String {
-    let read = |name: &str| read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
-    let mut text = format!("  {process}: {}\n", read("cmdline").replace('\0', " ").trim());
-    let threads = read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    for thread in threads {
-        let thread = thread.file_name().to_string_lossy().into_owned();
-        let first_line = |name: &str| {
-            let text = read(&format!("task/{thread}/{name}"));
-            text.lines().next().unwrap_or_default().trim().to_owned()
-        };
-        let (name, place, call) = (first_line("comm"), first_line("wchan"), first_line("syscall"));
-        let _ = writeln!(text, "    {thread} {name}: {place}; system call {call}");
-    }
-    for (number, file) in files(process) {
-        let _ = writeln!(text, "    file {number}: {file}");
-    }
-    text
-}
-
-/// Open files with their numbers: the first argument of the system call is often one.
-fn files(process: u32) -> Vec<(String, String)> {
-    let entries = read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    let named = entries.filter_map(|entry| {
-        let file = read_link(entry.path()).ok()?.display().to_string();
-        Some((entry.file_name().to_string_lossy().into_owned(), file))
-    });
-    named.collect()
 }
 
 #[cfg(test)]
