@@ -3,7 +3,7 @@
 
 use super::racing::{self, Departure, Outcome, Reason, Rules, Standing};
 use super::settings::{KIND, RACE_FIRST};
-use ::analysis::wording::{self, Sentence, p_value, percent, ratio};
+use ::analysis::wording::{self, Sentence, p_value, ratio};
 use ::analysis::{Interval, Summary};
 use experiment::value_in_source;
 use observations::{Direction, number};
@@ -59,9 +59,6 @@ pub fn sentence(departure: &Departure, summary: &Summary) -> String {
     let why = match departure.reason {
         Reason::Failed => "a trial failed".to_owned(),
         Reason::TimedOut => "every trial timed out".to_owned(),
-        Reason::Unstable { range } => {
-            format!("unstable: its values differ by {} of their mean", percent(range))
-        }
         Reason::Worse { leader, by, by_ratio, p_value: p, level } => {
             let by = if by_ratio {
                 format!("{}x better", ratio(by))

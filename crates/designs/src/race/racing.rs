@@ -29,16 +29,14 @@ pub struct Rules {
     pub first: usize,
     /// Share of races, at most, in which the true best leaves.
     pub level: f64,
-    /// A candidate whose values differ by more than this share of their mean leaves as unstable.
-    pub range_max: Option<f64>,
     /// True of times and costs.
     pub is_lower_better: bool,
 }
 
 impl Rules {
-    /// Five blocks, 5 %, and no limit of the range.
+    /// Five blocks and 5 %.
     pub fn new(is_lower_better: bool) -> Self {
-        Self { first: 5, level: 0.05, range_max: None, is_lower_better }
+        Self { first: 5, level: 0.05, is_lower_better }
     }
 }
 
@@ -71,11 +69,6 @@ pub enum Reason {
     Failed,
     /// Every trial timed out, and nothing is known of its value.
     TimedOut,
-    /// The values differ too much.
-    Unstable {
-        /// The largest less the smallest, relative to their mean.
-        range: f64,
-    },
     /// Worse than the leader.
     Worse {
         /// The leader then.
@@ -299,13 +292,8 @@ impl Race<'_> {
             if self.blocks < self.rules.first {
                 return None;
             }
-            if outcomes.iter().all(|outcome| matches!(outcome, Outcome::TimedOut(None))) {
-                return Some(Reason::TimedOut);
-            }
-            let known = || self.known(candidate);
-            let width = known().fold(f64::MIN, f64::max) - known().fold(f64::MAX, f64::min);
-            let range = width / self.mean(candidate).abs();
-            self.rules.range_max.filter(|max| range > *max).map(|_| Reason::Unstable { range })
+            let is_unknown = |outcome| matches!(outcome, &Outcome::TimedOut(None));
+            outcomes.iter().all(is_unknown).then_some(Reason::TimedOut)
         };
         let inside = self.inside.iter().copied();
         let left = inside.filter_map(|candidate| Some((candidate, reason(candidate)?)));

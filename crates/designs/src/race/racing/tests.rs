@@ -153,8 +153,9 @@ fn a_block_that_is_not_complete_does_not_count() {
 }
 
 /// `PostgreSQL`, TPC-C, 23 configurations on 10 machines: TUNA, `EuroSys` 2025, MIT licence; 0 is a
-/// failure. Of the configurations that vary by at most 30 % the best has 2,372 transactions/s. Five
-/// blocks of all would be 48 % of the trials, so that this race begins with three.
+/// failure. Of the configurations that vary by at most 30 % the best has 2,372 transactions/s: one
+/// that varies more fails in the block that shows it. Five blocks of all would be 48 % of the
+/// trials, so that this race begins with three.
 #[test]
 fn the_winner_on_recorded_blocks_is_stable_and_near_the_best() {
     let text = include_str!(concat!(
@@ -166,16 +167,30 @@ fn the_winner_on_recorded_blocks_is_stable_and_near_the_best() {
         .skip(1)
         .map(|line| line.split(',').skip(1).map(|part| part.parse().unwrap()).collect())
         .collect();
-    let outcome = |value: f64| if value > 0.0 { Outcome::Value(value) } else { Outcome::Failed };
-    let rules = Rules { first: 3, range_max: Some(0.3), ..Rules::new(false) };
+    let outcomes = |values: &[f64]| {
+        let until = |block: usize| &values[..=block];
+        let varies = |block: usize| {
+            let (low, high) = (until(block).iter(), until(block).iter());
+            let range =
+                high.fold(f64::MIN, |a, b| a.max(*b)) - low.fold(f64::MAX, |a, b| a.min(*b));
+            block >= 2 && range > 0.3 * until(block).iter().sum::<f64>() / (block + 1) as f64
+        };
+        let blocks = values.iter().enumerate();
+        let outcome = |(block, value): (usize, &f64)| match *value {
+            value if value > 0.0 && !varies(block) => Outcome::Value(value),
+            _ => Outcome::Failed,
+        };
+        blocks.map(outcome).collect::<Vec<_>>()
+    };
+    let rules = Rules { first: 3, ..Rules::new(false) };
     // In the order of the file, and in others, in which the best mean of all, 3,092, shows its
     // range after the budget only.
     for shift in 0..rows.len() {
         let mut blocks = rows.clone();
         blocks.rotate_left(shift);
         let upto = |blocks: &[Vec<f64>]| {
-            let all = (0..23).map(|index| blocks.iter().map(|row| outcome(row[index])).collect());
-            race(&all.collect::<Vec<_>>(), rules)
+            let values = |at: usize| blocks.iter().map(|row| row[at]).collect::<Vec<_>>();
+            race(&(0..23).map(|at| outcomes(&values(at))).collect::<Vec<_>>(), rules)
         };
         // The budget ends the race.
         let budget = 23 * 10 * 4 / 10;
@@ -186,6 +201,7 @@ fn the_winner_on_recorded_blocks_is_stable_and_near_the_best() {
         assert!(mean > 0.97 * 2_372.0, "{shift}: {winner} {mean}");
         assert!(shift > 0 || mean < 2_373.0, "{winner} {mean}");
         let failed = last.departures.iter().filter(|departure| departure.reason == Reason::Failed);
-        assert_eq!(failed.map(|departure| departure.after).collect::<Vec<_>>(), [1]);
+        let failed = failed.map(|departure| departure.after).filter(|after| *after < 3);
+        assert_eq!(failed.collect::<Vec<_>>(), [1]);
     }
 }
