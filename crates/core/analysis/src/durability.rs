@@ -11,18 +11,15 @@ use observations::ConfigurationRecord;
 struct Weakened {
     /// `synchronous=off`
     setting: String,
-    risks: &'static [Risk],
+    risk: Risk,
 }
 
-/// What a crash can do with these settings.
+/// The effect of a crash with these settings.
 fn consequence<'w>(weakened: impl IntoIterator<Item = &'w Weakened>) -> &'static str {
-    let mut risks: Vec<Risk> =
-        weakened.into_iter().flat_map(|weakened| weakened.risks).copied().collect();
-    risks.sort_unstable();
-    risks.dedup();
-    match risks[..] {
-        [Risk::Pages] => "pages may be torn after a crash",
-        [Risk::Commits, Risk::Pages] => "commits may be lost and pages torn after a crash",
+    let risks = weakened.into_iter().map(|weakened| weakened.risk);
+    match risks.reduce(|a, b| if a == b { a } else { Risk::Both }) {
+        Some(Risk::Pages) => "pages may be torn after a crash",
+        Some(Risk::Both) => "commits may be lost and pages torn after a crash",
         _ => "commits may be lost after a crash",
     }
 }
@@ -39,7 +36,7 @@ impl Summary<'_> {
         let weakened = rules.filter_map(|rule| {
             let value = rule.weakened(&configuration.settings)?;
             let setting = format!("{}={value}", wording::short_name(rule.path));
-            Some(Weakened { setting, risks: rule.risks })
+            Some(Weakened { setting, risk: rule.risk })
         });
         weakened.collect()
     }

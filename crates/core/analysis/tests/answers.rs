@@ -122,7 +122,7 @@ fn levels_that_compute_something_else_are_different_work() {
 
 const RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.settings.sync",
-    risks: &[Risk::Commits],
+    risk: Risk::Commits,
     keeps: &["on"],
     applied: [Some("on"), Some("off")],
 }];
@@ -136,7 +136,7 @@ fn with_engines(run: &mut Recording, engines: &[&str], syncs: &[&str]) {
     }
 }
 
-const PAGES: &[DurabilityRule] = &[DurabilityRule { risks: &[Risk::Pages], ..RULES[0] }];
+const PAGES: &[DurabilityRule] = &[DurabilityRule { risk: Risk::Pages, ..RULES[0] }];
 
 #[test]
 fn a_level_that_weakens_durability_says_so() {

@@ -10,7 +10,7 @@ const EXPECTED: &str = include_str!("data/findings.txt");
 
 const RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.settings.sync",
-    risks: &[Risk::Commits],
+    risk: Risk::Commits,
     keeps: &["on"],
     applied: [Some("on"), Some("off")],
 }];

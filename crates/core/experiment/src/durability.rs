@@ -23,13 +23,15 @@ settings! {
         "target.durability", Durability::KIND => Durability, Shown "\"full\"";
 }
 
-/// What a crash can do where a setting weakens durability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The effect of a crash where a setting weakens durability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Risk {
     /// The last commits are lost.
     Commits,
     /// Pages are written in part: the database may not be readable.
     Pages,
+    /// Either.
+    Both,
 }
 
 /// An engine's setting that weakens durability.
@@ -37,8 +39,8 @@ pub enum Risk {
 pub struct DurabilityRule {
     /// The dotted path.
     pub path: &'static str,
-    /// What a crash can do with other values than those that keep what was committed.
-    pub risks: &'static [Risk],
+    /// The effect of a crash with other values than those below.
+    pub risk: Risk,
     /// The values with which nothing is lost, in lower case; every other one weakens. A switch is
     /// `on` or `off`.
     pub keeps: &'static [&'static str],
@@ -100,13 +102,13 @@ mod tests {
 
     const SYNC: DurabilityRule = DurabilityRule {
         path: "target.settings.sync",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["on", "1"],
         applied: [Some("on"), Some("off")],
     };
     const PAGES: DurabilityRule = DurabilityRule {
         path: "target.settings.pages",
-        risks: &[Risk::Pages],
+        risk: Risk::Pages,
         keeps: &["on"],
         applied: [None; 2],
     };

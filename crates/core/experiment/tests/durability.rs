@@ -19,13 +19,13 @@ const SQLITE: &[Declaration] = &[
 const RULES: [&[DurabilityRule]; 2] = [
     &[DurabilityRule {
         path: "target.settings.synchronous",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["full"],
         applied: [Some("full"), Some("normal")],
     }],
     &[DurabilityRule {
         path: "target.settings.flush_log",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["1"],
         applied: [Some("1"), Some("2")],
     }],

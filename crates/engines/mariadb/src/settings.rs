@@ -88,25 +88,25 @@ settings! {
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.innodb_flush_log_at_trx_commit",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["1", "3"],
         applied: [Some("1"), Some("2")],
     },
     DurabilityRule {
         path: "target.settings.sync_binlog",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["1"],
         applied: [None; 2],
     },
     DurabilityRule {
         path: "target.settings.innodb_doublewrite",
-        risks: &[Risk::Pages],
+        risk: Risk::Pages,
         keeps: &["on", "1", "fast", "detect_and_recover"],
         applied: [None; 2],
     },
     DurabilityRule {
         path: "target.settings.innodb_flush_method",
-        risks: &[Risk::Commits, Risk::Pages],
+        risk: Risk::Both,
         keeps: &["fsync", "o_dsync", "o_direct", "o_direct_no_fsync", "littlesync"],
         applied: [None; 2],
     },

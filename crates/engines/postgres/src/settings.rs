@@ -73,19 +73,19 @@ settings! {
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.synchronous_commit",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["on", "1", "local", "remote_write", "remote_apply"],
         applied: [Some("on"), Some("off")],
     },
     DurabilityRule {
         path: "target.settings.fsync",
-        risks: &[Risk::Commits, Risk::Pages],
+        risk: Risk::Both,
         keeps: &["on", "1"],
         applied: [None; 2],
     },
     DurabilityRule {
         path: "target.settings.full_page_writes",
-        risks: &[Risk::Pages],
+        risk: Risk::Pages,
         keeps: &["on", "1"],
         applied: [None; 2],
     },

@@ -50,13 +50,13 @@ const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.synchronous",
-        risks: &[Risk::Commits],
+        risk: Risk::Commits,
         keeps: &["full", "extra", "2", "3"],
         applied: [Some("full"), Some("normal")],
     },
     DurabilityRule {
         path: "target.settings.journal_mode",
-        risks: &[Risk::Pages],
+        risk: Risk::Pages,
         keeps: &["delete", "truncate", "persist", "wal"],
         applied: [None; 2],
     },

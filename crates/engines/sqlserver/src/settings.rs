@@ -79,7 +79,7 @@ settings! {
 /// Transactions may request what `allowed` permits; the load does not.
 pub const DURABILITY_RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.delayed_durability",
-    risks: &[Risk::Commits],
+    risk: Risk::Commits,
     keeps: &["disabled", "allowed"],
     applied: [Some("disabled"), Some("forced")],
 }];
