@@ -199,7 +199,7 @@ budget = "16 trials"
 blocks = 2
 "#;
 
-/// A search goes on whatever a kill has left of its results files.
+/// A search continues whatever a kill has left of its results files.
 #[test]
 fn kills_tune() {
     campaign("kills_tune", Tries { short: 2, full: 40 }, |random| {

@@ -93,7 +93,7 @@ impl Mark {
         killed
     }
 
-    /// Those with this mark, and those that lost any: they have our limit and no ancestor here.
+    /// Processes with this mark, and those that lost any: they have our limit and no ancestor here.
     fn bearers(&self) -> Vec<i32> {
         let Some(before) = self.before.get() else { return Vec::new() };
         let (mut bearers, mut without) = (Vec::new(), Vec::new());
@@ -184,7 +184,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Microseconds that no process runs, and no other process of ours has for its limit.
+    /// Microseconds that no process runs, and no other Steelbench has for its limit.
     fn limit() -> u64 {
         (1 << 62) + u64::from(std::process::id())
     }
@@ -234,7 +234,7 @@ mod tests {
         // On its way into its own session the end of the group can have hit it.
         let (killed, with_group) = left_behind("setsid sleep 1000 > /dev/null 2>&1 & exit 0");
         assert!(with_group || killed.len() == 1, "{killed:?}");
-        // A daemon that forks twice and has no variable of ours. Of two marks at the same time the
+        // A daemon that forks twice and has no variables. Of two marks at the same time the
         // first that looks finds it: not in another test.
         let script = "env -i setsid --wait sh -c '/bin/sleep 1000 > /dev/null 2>&1 & exit 0'";
         let (killed, _) = left_behind(script);

@@ -49,7 +49,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let fitted = format!("{article}{law}, fitted to the other levels of {name}, predicts");
     let all = number::plural(best.tested.len(), "level");
     let (line, misses) = match best.accuracy() {
-        None => (format!("{fitted} none of {all}."), true),
+        None => (format!("{fitted} no level ({all} tested)."), true),
         Some(accuracy) => {
             let Accuracy { predicted, covered, error_median, factor_median } = accuracy;
             let is_part = predicted < best.tested.len();
