@@ -56,6 +56,22 @@ fn a_retry_replaces_the_failed_attempt() {
     assert_eq!((row.done, row.failed, row.lost_blocks), (1, 1, 0));
 }
 
+/// Whatever a damaged file says of its limit.
+#[test]
+fn a_trial_that_was_done_has_not_timed_out() {
+    let mut run = data_files(&["1"], &[&[10.0, 11.0]]);
+    run.trials.insert(0, failed(0, 1, "database is locked"));
+    for observations in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
+        observations.timeout_s = Some(9.0);
+    }
+    let run = run.in_range();
+    let summary = summarize(&run);
+    let row = &summary.configurations[0];
+    assert_eq!((row.done, row.failed, row.timeouts), (2, 1, 0));
+    let findings = summary.findings();
+    assert!(findings.iter().any(|finding| finding.text.starts_with("1 attempt failed")));
+}
+
 /// A response that is zero somewhere has no ratio: differences instead, better is above 0.
 #[test]
 fn zero_and_negative_values_are_compared_by_difference() {

@@ -1,7 +1,7 @@
 //! Recordings without figures that nothing can have measured.
 
 use crate::range::{figure, has, is_amount};
-use crate::{DeviceUse, Observations, Recording, Series, TrialRecord, WaitSource};
+use crate::{DeviceUse, Observations, Recording, Series, TrialRecord, TrialStatus, WaitSource};
 
 /// An amount that others are divided by; 0 where it was not measured.
 fn divisor(value: &mut f64) {
@@ -26,7 +26,12 @@ impl TrialRecord {
     fn limit_figures(&mut self) {
         amount(&mut self.wall_s);
         self.hooks.iter_mut().for_each(|hook| amount(&mut hook.elapsed_s));
-        self.observations.iter_mut().for_each(Observations::limit_figures);
+        let is_done = self.status == TrialStatus::Done;
+        if let Some(observations) = &mut self.observations {
+            observations.limit_figures();
+            // A trial that was done has reached no limit.
+            observations.timeout_s.take_if(|_| is_done);
+        }
     }
 }
 
