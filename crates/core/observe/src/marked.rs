@@ -1,6 +1,6 @@
 //! Processes that are identified by a variable in their environment, even if they have changed
-//! their group or session; and by a limit that they inherited, even if they have cleared it and
-//! have another parent.
+//! their group or session; of commands also by a limit that they inherited, even if they have
+//! cleared it and have another parent.
 
 use crate::child::{Capture, Exit, Streams, run};
 use crate::processes;
@@ -38,6 +38,8 @@ pub struct Mark {
     value: String,
     /// Processes that were there before it was given to any.
     before: OnceLock<HashSet<i32>>,
+    /// Our limit before that which identifies what we start.
+    limit: Option<Rlimit>,
     _guard: Option<Arc<Guard>>,
 }
 
@@ -51,7 +53,19 @@ impl Mark {
         let value = format!("{}{}", Self::begin(), MARKS.fetch_add(1, Ordering::Relaxed));
         // Without the guard a command may outlive us if we are killed; that does not make it
         // unmeasurable.
-        Self { value, before: OnceLock::new(), _guard: Guard::shared().ok() }
+        Self { value, before: OnceLock::new(), limit: None, _guard: Guard::shared().ok() }
+    }
+
+    /// A mark of all that this process starts while it lives, also of daemons that clear their
+    /// environment: they inherit a soft limit that names us (getrlimit(2)), for the time that a
+    /// process of a real-time policy runs without a system call, far beyond any.
+    pub fn with_limit() -> Self {
+        let mut mark = Self::new();
+        let before = getrlimit(LIMITED);
+        // Where no limit as high is permitted, daemons are found by their environment alone.
+        let limited = setrlimit(LIMITED, Rlimit { current: Some(limit()), ..before });
+        mark.limit = limited.is_ok().then_some(before);
+        mark
     }
 
     /// Returns the prefix of the values of all our marks.
@@ -93,14 +107,14 @@ impl Mark {
         killed
     }
 
-    /// Processes with this mark, and those that lost any: they have our limit and no ancestor here.
+    /// Processes with this mark; with a limit those too that lost any, and have no ancestor here.
     fn bearers(&self) -> Vec<i32> {
         let Some(before) = self.before.get() else { return Vec::new() };
         let (mut bearers, mut without) = (Vec::new(), Vec::new());
         for pid in processes::all().filter(|pid| !before.contains(pid)) {
             match mark_of(pid) {
                 Some(mark) if mark == self.value.as_bytes() => bearers.push(pid),
-                None if Guard::has_limit(pid) => without.push(pid),
+                None if self.limit.is_some() && has_limit(pid) => without.push(pid),
                 _ => {}
             }
         }
@@ -117,6 +131,28 @@ impl Mark {
         }
         bearers
     }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        if let Some(before) = self.limit.take() {
+            // A limit that stays does no harm.
+            let _ = setrlimit(LIMITED, before);
+        }
+    }
+}
+
+/// Microseconds that no process runs, and no other Steelbench has for its limit.
+fn limit() -> u64 {
+    (1 << 62) + u64::from(std::process::id())
+}
+
+/// Returns whether a process inherited our limit.
+fn has_limit(pid: i32) -> bool {
+    let limits = processes::text(pid, "limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"));
+    let current = line.and_then(|line| line.split_ascii_whitespace().next());
+    current.and_then(|current| current.parse().ok()) == Some(limit())
 }
 
 /// The mark in the environment of a process.
@@ -157,9 +193,6 @@ pub fn run_marked(
 /// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to
 /// be set between fork(2) and execve(2): without it, commands are started by vfork(2), which takes
 /// less time.
-///
-/// From its start on, what we start inherits a soft limit that names us (getrlimit(2)): for the
-/// time that a process of a real-time policy runs without a system call, far beyond any.
 #[derive(Debug)]
 struct Guard(Child);
 
@@ -177,24 +210,8 @@ impl Guard {
         command.args(["-c", GUARD, &marks]).current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let guard = Arc::new(Self(command.spawn()?));
-        // Where no limit as high is permitted, daemons are found by their environment alone.
-        let limit = Rlimit { current: Some(Self::limit()), ..getrlimit(LIMITED) };
-        let _ = setrlimit(LIMITED, limit);
         *shared = Arc::downgrade(&guard);
         Ok(guard)
-    }
-
-    /// Microseconds that no process runs, and no other Steelbench has for its limit.
-    fn limit() -> u64 {
-        (1 << 62) + u64::from(std::process::id())
-    }
-
-    /// Returns whether a process inherited our limit.
-    fn has_limit(pid: i32) -> bool {
-        let limits = processes::text(pid, "limits").unwrap_or_default();
-        let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"));
-        let current = line.and_then(|line| line.split_ascii_whitespace().next());
-        current.and_then(|current| current.parse().ok()) == Some(Self::limit())
     }
 }
 
@@ -214,7 +231,7 @@ mod tests {
     /// Runs a script of the shell that leaves a process behind; what was found of it and killed,
     /// and whether the end of its group did that before.
     fn left_behind(script: &str) -> (Vec<String>, bool) {
-        let mark = Mark::new();
+        let mark = Mark::with_limit();
         let mut command = Command::new("sh");
         command.args(["-c", script]).env(Mark::VARIABLE, mark.value());
         let ended = run(&command, [None, None, None], Capture::default(), &|| false).unwrap();

@@ -127,7 +127,7 @@ impl Probe for CommandProbe {
         // The plan has had these objections.
         let job = Job::for_trial(context.configuration, context.seed)
             .map_err(|mut invalid| invalid.remove(0))?;
-        let mark = Mark::new();
+        let mark = Mark::with_limit();
         let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
         let parameters = job.parameters.clone().into_iter().chain([seed]);
         let variables = parameters.map(|(name, value)| (name, Some(value)));
