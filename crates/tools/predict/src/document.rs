@@ -37,7 +37,7 @@ pub fn prediction(experiment: &str, what_if: &WhatIf) -> Document {
         section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
     }
     if let Some(accuracy) = &what_if.accuracy {
-        let Accuracy { predicted, covered, error_median, factor_median } = accuracy;
+        let Accuracy { covered: (covered, predicted), error_median, factor_median } = accuracy;
         section.line(format!(
             "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
              {covered} of {predicted}, their ends a factor of {} apart (median)",

@@ -51,7 +51,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let (line, misses) = match best.accuracy() {
         None => (format!("{fitted} no level ({all} tested)."), true),
         Some(accuracy) => {
-            let Accuracy { predicted, covered, error_median, factor_median } = accuracy;
+            let Accuracy { covered: (covered, predicted), error_median, factor_median } = accuracy;
             let is_part = predicted < best.tested.len();
             let part = if is_part { format!("{predicted} of ") } else { String::new() };
             let line = format!(

@@ -97,10 +97,8 @@ pub struct Candidate {
 /// How well a model predicts the held-out levels that it can predict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Accuracy {
-    /// The number of these levels: those with an interval to plan by.
-    pub predicted: usize,
-    /// How many of them are within their intervals.
-    pub covered: usize,
+    /// Those within their intervals, and all of them: with an interval to plan by.
+    pub covered: (usize, usize),
     /// Median of their absolute errors.
     pub error_median: f64,
     /// Median factor between the ends of their intervals.
@@ -116,8 +114,7 @@ impl Candidate {
             median(&predicted.iter().map(|level| of(level)).collect::<Vec<_>>())
         };
         Some(Accuracy {
-            predicted: predicted.len(),
-            covered: predicted.iter().filter(|level| level.covered).count(),
+            covered: (predicted.iter().filter(|level| level.covered).count(), predicted.len()),
             error_median: median_of(|level| level.error.abs())?,
             factor_median: median_of(|level| level.prediction.factor())?,
         })
