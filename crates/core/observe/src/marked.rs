@@ -57,8 +57,8 @@ impl Mark {
     }
 
     /// A mark of all that this process starts while it lives, also of daemons that clear their
-    /// environment: they inherit a soft limit that names us (getrlimit(2)), for the time that a
-    /// process of a real-time policy runs without a system call, far beyond any.
+    /// environment. They inherit a soft limit that names us (getrlimit(2)). It is for the time that
+    /// a process of a real-time policy runs without a system call, and far beyond any.
     pub fn with_limit() -> Self {
         let mut mark = Self::new();
         let before = getrlimit(LIMITED);

@@ -97,7 +97,7 @@ pub struct Candidate {
 /// How well a model predicts the held-out levels that it can predict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Accuracy {
-    /// Those within their intervals, and all of them: with an interval to plan by.
+    /// Levels within their intervals, and all of them: with an interval to plan by.
     pub covered: (usize, usize),
     /// Median of their absolute errors.
     pub error_median: f64,
