@@ -42,8 +42,8 @@ cargo xtask dist [--check] [--target x86_64 | aarch64] [--variant usual | sqlser
     built program; the variant with SQL Server's driver is a .deb for this distribution
 cargo xtask tidy [--sizes [SINCE]]
     language and links of pages and comments, names, file sizes, crate edges, circles, budgets,
-    left-over notes, files without a `mod`; --sizes prints budgets, and why they rose since a
-    revision";
+    left-over notes, files without a `mod`, the oldest Rust that all crates accept; --sizes prints
+    budgets, and why they rose since a revision";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

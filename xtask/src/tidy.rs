@@ -12,6 +12,7 @@ mod modules;
 mod names;
 mod page_prose;
 mod prose;
+mod rust_version;
 mod sizes;
 mod source;
 pub mod workspace;
@@ -52,6 +53,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     wrong.extend(pages.iter().flat_map(page_prose::check));
     wrong.extend(links::check(&pages));
+    wrong.extend(rust_version::check()?);
     if shows_sizes {
         sizes::print(&rooms, &lids);
         let history = match since {
