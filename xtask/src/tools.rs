@@ -19,7 +19,7 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 26] = [
+const SYSTEM_PACKAGES: [(&str, &str); 27] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
@@ -34,6 +34,7 @@ const SYSTEM_PACKAGES: [(&str, &str); 26] = [
     ("hyperfine", "hyperfine"),
     ("perf", "linux-perf"),
     ("strace", "strace"),
+    ("ps", "procps"),
     ("openssl", "openssl"),
     ("mandoc", "mandoc"),
     ("zsh", "zsh"),

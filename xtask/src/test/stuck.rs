@@ -31,9 +31,8 @@ pub fn end_within(
     // The place in the kernel where each thread is.
     let columns = "pid,tid,stat,wchan:30,comm,args";
     let mut states = Command::new("ps");
-    if let Ok(states) = states.args(["-L", "-ww", "-o", columns, "-p", &listed]).output() {
-        log.write_all(&states.stdout)?;
-    }
+    let states = states.args(["-L", "-ww", "-o", columns, "-p", &listed]).output()?;
+    log.write_all(&states.stdout)?;
     child.kill()?;
     let status = child.wait()?;
     let others = processes.iter().skip(1).map(u32::to_string);
@@ -81,7 +80,7 @@ mod tests {
         let processes = super::with_descendants(child.id());
         let status = end_within(&mut child, Duration::ZERO, &mut log).unwrap();
         let log = String::from_utf8(log).unwrap();
-        assert!(!status.success() && log.contains("did not end"), "{log}");
+        assert!(!status.success() && log.contains("did not end") && log.contains("sh -c"), "{log}");
         for process in processes {
             let is_gone = || {
                 let status = std::fs::read_to_string(format!("/proc/{process}/status"));
