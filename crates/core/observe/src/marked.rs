@@ -113,7 +113,7 @@ impl Mark {
         let (mut bearers, mut without) = (Vec::new(), Vec::new());
         for pid in processes::all().filter(|pid| !before.contains(pid)) {
             match mark_of(pid) {
-                Some(mark) if mark == self.value.as_bytes() => bearers.push(pid),
+                Some(mark) if mark == self.value => bearers.push(pid),
                 None if self.limit.is_some() && has_limit(pid) => without.push(pid),
                 _ => {}
             }
@@ -156,13 +156,10 @@ fn has_limit(pid: i32) -> bool {
 }
 
 /// The mark in the environment of a process.
-fn mark_of(pid: i32) -> Option<Vec<u8>> {
-    let environment = std::fs::read(processes::path(pid, "environ")).unwrap_or_default();
-    let mut parts = environment.split(|byte| *byte == 0);
-    parts.find_map(|part| {
-        let value = part.strip_prefix(Mark::VARIABLE.as_bytes())?;
-        Some(value.strip_prefix(b"=")?.to_vec())
-    })
+fn mark_of(pid: i32) -> Option<String> {
+    let environment = processes::text(pid, "environ")?;
+    let mut parts = environment.split('\0');
+    parts.find_map(|part| Some(part.strip_prefix(Mark::VARIABLE)?.strip_prefix('=')?.to_owned()))
 }
 
 impl Default for Mark {
