@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
-const SCRIPTED: &str = r#"
+pub const SCRIPTED: &str = r#"
 [experiment]
 name = "tuned"
 response = "elapsed"

@@ -2,7 +2,7 @@
 //! folder, a socket, a link to itself, a file larger than memory.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
-use crate::attack::kills::SEARCH;
+use crate::attack::kills::search;
 use crate::common::scripted;
 use crate::tune::SERVER;
 use std::ffi::CString;
@@ -91,7 +91,7 @@ fn other_than_regular_files() {
             removed.unwrap();
         }
         arena.write("good.toml", scripted(1, "", "").as_bytes());
-        arena.write("tuned.toml", SEARCH.as_bytes());
+        arena.write("tuned.toml", search().as_bytes());
         arena.write("live.toml", SERVER.as_bytes());
         let script = scripted(1, "", "").replace("insert", "script");
         let script = script.replace("rows = 10\nrows_per_transaction = 1", "script = \"s.sql\"");

@@ -4,6 +4,7 @@
 use crate::attack::arena::{Arena, Exit, Limits, Random, Tries, USUAL, campaign};
 use crate::common::{scripted, signal};
 use crate::servers;
+use crate::tune::SCRIPTED;
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 use std::os::unix::process::CommandExt;
@@ -178,33 +179,17 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
 }
 
 /// A search of few and short trials.
-pub const SEARCH: &str = r#"
-[experiment]
-name = "tuned"
-response = "elapsed"
-[target]
-engine = "null"
-delay = "4 ms"
-[workload]
-probe = "insert"
-connections = 1
-rows = 4
-rows_per_transaction = 1
-[[knob]]
-setting = "target.delay"
-range = ["0.2 ms", "9 ms"]
-[tune]
-budget = "16 trials"
-[repeats]
-blocks = 2
-"#;
+pub fn search() -> String {
+    let replaced = SCRIPTED.replace("rows = 40\n", "rows = 4\n");
+    replaced.replace("40 trials", "16 trials").replace("blocks = 3", "blocks = 2")
+}
 
 /// A search continues whatever a kill has left of its results files.
 #[test]
 fn kills_tune() {
     campaign("kills_tune", Tries { short: 2, full: 40 }, |random| {
         let arena = Arena::new();
-        arena.write("e.toml", SEARCH.as_bytes());
+        arena.write("e.toml", search().as_bytes());
         for _ in 0..KILLS {
             let mut child = start(&arena, "tune", None);
             std::thread::sleep(Duration::from_millis(random.below(500) as u64));
