@@ -36,14 +36,14 @@ pub fn prediction(experiment: &str, what_if: &WhatIf) -> Document {
         let verb = if *busy > 0.9 { "the limit" } else { "the busiest resource" };
         section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
     }
-    if let Some(accuracy) = &what_if.accuracy {
-        let Accuracy { covered: (covered, predicted), error_median, factor_median } = accuracy;
+    let Accuracy { covered: (covered, predicted), error_median, factor_median } = what_if.accuracy;
+    if predicted > 0 {
         section.line(format!(
             "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
              {covered} of {predicted}, their ends a factor of {} apart (median)",
-            number::plural(*predicted, "level"),
-            number::short_percent(*error_median),
-            number::ratio(*factor_median)
+            number::plural(predicted, "level"),
+            number::short_percent(error_median),
+            number::ratio(factor_median)
         ));
     }
     for warning in &what_if.warnings {

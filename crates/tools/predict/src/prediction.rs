@@ -33,9 +33,9 @@ pub struct WhatIf {
     pub nearest: (f64, Estimate),
     /// The model.
     pub model: &'static str,
-    /// How well it predicts the levels that were held out; `None` where it cannot predict any.
+    /// How well it predicts the levels that were held out.
     #[serde(flatten)]
-    pub accuracy: Option<Accuracy>,
+    pub accuracy: Accuracy,
     /// The changes, each with its law.
     pub changes: Vec<ChangeLaw>,
     /// The resource that is busiest, and how busy; `None` where the queueing network cannot be

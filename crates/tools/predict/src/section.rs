@@ -48,21 +48,19 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let article = if law.contains("'s ") { "" } else { "The " };
     let fitted = format!("{article}{law}, fitted to the other levels of {name}, predicts");
     let all = number::plural(best.tested.len(), "level");
-    let (line, misses) = match best.accuracy() {
-        None => (format!("{fitted} no level ({all} tested)."), true),
-        Some(accuracy) => {
-            let Accuracy { covered: (covered, predicted), error_median, factor_median } = accuracy;
-            let is_part = predicted < best.tested.len();
-            let part = if is_part { format!("{predicted} of ") } else { String::new() };
-            let line = format!(
-                "{fitted} {part}{all} with a median error of {}; its 95 % intervals contain \
-                 {covered} of {predicted}, their ends a factor of {} apart (median).",
-                number::short_percent(error_median),
-                number::ratio(factor_median),
-            );
-            (line, covered < predicted || error_median > 0.1 || is_part)
-        }
+    let Accuracy { covered: (covered, count), error_median, factor_median } = best.accuracy();
+    let is_part = count < best.tested.len();
+    let part = if is_part { format!("{count} of ") } else { String::new() };
+    let line = match count {
+        0 => format!("{fitted} no level ({all} tested)."),
+        _ => format!(
+            "{fitted} {part}{all} with a median error of {}; its 95 % intervals contain {covered} \
+             of {count}, their ends a factor of {} apart (median).",
+            number::short_percent(error_median),
+            number::ratio(factor_median),
+        ),
     };
+    let misses = covered < count || error_median > 0.1 || is_part;
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
     let mut levels = Columns::for_rows(&model.levels);
     levels.name(name, |level| number::whole(level.n));

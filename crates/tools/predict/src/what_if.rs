@@ -263,12 +263,12 @@ fn warnings(
             wording::whole(model.levels[model.levels.len() - 1].n)
         ));
     }
-    let best = &model.candidates[0];
-    if best.error_median > 0.1 {
+    let error_median = model.candidates[0].accuracy().error_median;
+    if error_median > 0.1 {
         warnings.push(format!(
             "the model's median error on held-out levels is {}: it does not describe this target \
              well",
-            wording::percent(best.error_median)
+            wording::percent(error_median)
         ));
     }
     let disturbed = throughput::warned(trials, WarningKind::OtherLoad);

@@ -106,18 +106,19 @@ pub struct Accuracy {
 }
 
 impl Candidate {
-    /// The accuracy; `None` where no held-out level can be predicted.
-    pub fn accuracy(&self) -> Option<Accuracy> {
+    /// The accuracy; its medians are of all held-out levels where none can be predicted.
+    pub fn accuracy(&self) -> Accuracy {
         let predicted: Vec<&HoldOut> =
             self.tested.iter().filter(|level| level.prediction.is_useful()).collect();
         let median_of = |of: fn(&HoldOut) -> f64| {
             median(&predicted.iter().map(|level| of(level)).collect::<Vec<_>>())
         };
-        Some(Accuracy {
+        Accuracy {
             covered: (predicted.iter().filter(|level| level.covered).count(), predicted.len()),
-            error_median: median_of(|level| level.error.abs())?,
-            factor_median: median_of(|level| level.prediction.factor())?,
-        })
+            error_median: median_of(|level| level.error.abs()).unwrap_or(self.error_median),
+            factor_median: median_of(|level| level.prediction.factor())
+                .unwrap_or(self.factor_median),
+        }
     }
 }
 
