@@ -7,6 +7,8 @@ skipped() { echo "SKIPPED: $*"; }
 
 # Licences and origins of crates, known vulnerabilities, and the oldest Rust that builds it.
 check_source() {
+    # Also the crates of systems for which nothing is built here.
+    cargo fetch --quiet --locked
     cargo deny --offline check licenses bans sources
     passed "licences and origins of all crates"
     if cargo deny check advisories > "$TARGET/dist-tools/advisories" 2>&1; then
