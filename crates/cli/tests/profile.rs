@@ -167,7 +167,7 @@ fn what_is_no_profile_is_refused() {
         ("{", "not a profile"),
         ("{}", "the file is of another kind"),
         (&written(1).replace("[0,1]", "[0,9]"), "its stacks refer to missing functions"),
-        (&written(1).replace("100.0", "0.0"), "its stacks refer to missing functions"),
+        (&written(1).replace("100.0", "0.0"), "its rate of samples is not above 0"),
         (&written(1).replace("\"threads\":1", "\"threads\":-1"), "not a profile"),
     ] {
         lab.write("bad.json", text);

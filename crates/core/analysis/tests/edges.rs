@@ -1,7 +1,7 @@
 //! Runs with little, odd or broken data: never a panic, never a claim.
 
 use analysis::{FindingKind, MatchedCells, Method, Scale, Standing, compare_over, summarize};
-use observations::{Observations, Recording, Response};
+use observations::{Observations, Profile, Recording, Response};
 use testing::recordings;
 use testing::recordings::{data_files, done, failed, observed, recording};
 
@@ -70,6 +70,18 @@ fn a_trial_that_was_done_has_not_timed_out() {
     assert_eq!((row.done, row.failed, row.timeouts), (2, 1, 0));
     let findings = summary.findings();
     assert!(findings.iter().any(|finding| finding.text.starts_with("1 attempt failed")));
+}
+
+/// Samples whose rate is unknown are no time: the rest of a damaged file remains.
+#[test]
+fn a_profile_without_a_rate_is_left_out() {
+    for (hz, is_kept) in [(100.0, true), (0.0, false), (f64::INFINITY, false)] {
+        let mut run = data_files(&["1"], &[&[10.0]]);
+        let profile = Profile { hz, ..Profile::default() };
+        run.trials[0].observations.as_mut().unwrap().profile = Some(profile);
+        let observations = run.in_range().trials.remove(0).observations.unwrap();
+        assert_eq!(observations.profile.is_some(), is_kept, "{hz}");
+    }
 }
 
 /// A response that is zero somewhere has no ratio: differences instead, better is above 0.

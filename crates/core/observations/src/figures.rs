@@ -57,8 +57,9 @@ impl Observations {
         self.operations.retain(|operation| is_amount(operation.wall_s));
         self.devices.retain(DeviceUse::is_in_range);
         self.series.iter_mut().for_each(Series::limit_figures);
+        self.profile.take_if(|profile| !profile.has_rate());
         if let Some(profile) = &mut self.profile {
-            [&mut profile.elapsed_s, &mut profile.hz].into_iter().for_each(divisor);
+            divisor(&mut profile.elapsed_s);
             amount(&mut profile.profiler_cpu_s);
         }
         let (time, load, machine) = (&mut self.time, &mut self.load, &mut self.machine);

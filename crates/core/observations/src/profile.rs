@@ -96,11 +96,14 @@ impl Profile {
         counts
     }
 
+    /// Returns whether samples were taken at a known rate; without it they are no time.
+    pub fn has_rate(&self) -> bool {
+        self.hz.is_finite() && self.hz > 0.0
+    }
+
     /// Returns whether every index is valid; a file from elsewhere may hold anything.
     pub fn is_consistent(&self) -> bool {
-        self.hz.is_finite()
-            && self.hz > 0.0
-            && self.frames.iter().all(|frame| frame.module < self.modules.len())
+        self.frames.iter().all(|frame| frame.module < self.modules.len())
             && self.stacks.iter().all(|stack| {
                 !stack.frames.is_empty()
                     && stack.frames.iter().all(|frame| *frame < self.frames.len())

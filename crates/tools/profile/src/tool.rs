@@ -213,9 +213,11 @@ fn read(path: &Path) -> Result<Profile, Failure> {
     }
     let profile: Profile =
         serde_json::from_value(value).map_err(|error| foreign(&error.to_string()))?;
-    if profile.is_consistent() {
-        Ok(profile)
-    } else {
-        Err(foreign("its stacks refer to missing functions"))
+    if !profile.has_rate() {
+        return Err(foreign("its rate of samples is not above 0"));
     }
+    if !profile.is_consistent() {
+        return Err(foreign("its stacks refer to missing functions"));
+    }
+    Ok(profile)
 }
