@@ -30,6 +30,8 @@ case $variant in
 usual) package=steelbench other=steelbench-sqlserver features= depends="libc6 (>= $glibc)" ;;
 sqlserver) package=steelbench-sqlserver other=steelbench features=sqlserver depends='$auto' ;;
 esac
+# Features decide which libraries a built program needs.
+[ -z "$binary" ] || depends='$auto'
 case $arch in x86_64) debian=amd64 ;; aarch64) debian=arm64 ;; esac
 triple=$arch-unknown-linux-gnu
 release=$package-$VERSION
