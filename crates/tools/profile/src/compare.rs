@@ -71,7 +71,8 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     let mut counts: BTreeMap<Key, [u64; 2]> = BTreeMap::new();
     for (side, summary) in [a, b].into_iter().enumerate() {
         for (key, samples) in self_samples(summary, by_function) {
-            counts.entry(key).or_default()[side] += samples;
+            let count = &mut counts.entry(key).or_default()[side];
+            *count = count.saturating_add(samples);
         }
     }
     let p_values = |test: &dyn Fn([u64; 2]) -> f64| {

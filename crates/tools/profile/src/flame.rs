@@ -27,13 +27,13 @@ pub struct FlameNode {
 pub fn flame(profile: &Profile) -> FlameNode {
     let mut root = node("all", "", false);
     for stack in &profile.stacks {
-        root.samples += stack.samples;
+        root.samples = root.samples.saturating_add(stack.samples);
         let mut node = &mut root;
         for frame in profile.frames_of(stack) {
             node = child(node, frame, profile.module_of(frame));
-            node.samples += stack.samples;
+            node.samples = node.samples.saturating_add(stack.samples);
         }
-        node.hits += stack.samples;
+        node.hits = node.hits.saturating_add(stack.samples);
     }
     sort(&mut root);
     root

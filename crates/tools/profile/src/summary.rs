@@ -200,7 +200,7 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
         }
         merged.elapsed_s += other.elapsed_s;
         merged.threads = merged.threads.max(other.threads);
-        merged.lost += other.lost;
+        merged.lost = merged.lost.saturating_add(other.lost);
         merged.profiler_cpu_s += other.profiler_cpu_s;
         merged.missing.extend(
             other
@@ -226,7 +226,8 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
                     })
                 })
                 .collect();
-            *stacks.entry(frames).or_insert(0) += stack.samples;
+            let samples = stacks.entry(frames).or_insert(0_u64);
+            *samples = samples.saturating_add(stack.samples);
         }
     }
     merged.stacks = stacks.into_iter().map(|(frames, samples)| Stack { frames, samples }).collect();
