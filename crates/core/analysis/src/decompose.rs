@@ -92,9 +92,10 @@ impl Decomposition {
         self.shapes.iter().find(|shape| shape.wait_type == wait_type)
     }
 
-    /// Returns whether a trial did any work and can take part.
+    /// Returns whether a trial did any work in a known time, and can take part.
     pub fn usable(observations: &Observations) -> bool {
-        observations.work.amount > 0 && observations.connections > 0
+        let is_timed = observations.time.session_s > 0.0;
+        observations.work.amount > 0 && observations.connections > 0 && is_timed
     }
 }
 
