@@ -84,6 +84,19 @@ fn a_profile_without_a_rate_is_left_out() {
     }
 }
 
+/// Where a damaged file has no session time, no time is explained.
+#[test]
+fn trials_without_session_time_explain_nothing() {
+    let mut run = data_files(&["1", "2"], &[&[10.0, 10.1, 10.2], &[5.0, 5.1, 5.2]]);
+    let compared = |run: &Recording| compare_over(run, &MatchedCells::pair(0, 1)).unwrap();
+    assert!(compared(&run).decomposition.is_some());
+    for trial in &mut run.trials {
+        trial.observations.as_mut().unwrap().time.session_s = -1.0;
+    }
+    let run = run.in_range();
+    assert!(compared(&run).comparison.is_some() && compared(&run).decomposition.is_none());
+}
+
 /// A response that is zero somewhere has no ratio: differences instead, better is above 0.
 #[test]
 fn zero_and_negative_values_are_compared_by_difference() {

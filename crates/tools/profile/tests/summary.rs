@@ -69,6 +69,16 @@ fn merged_profiles_are_the_sum_whatever_their_numbering() {
     assert_eq!(merged([&a, &other_rate]), None);
 }
 
+/// A damaged file may hold any counts.
+#[test]
+fn counts_of_any_size_are_added_up() {
+    let largest = Profile { lost: u64::MAX, ..with_stacks(&[(&[0, 1], u64::MAX)]) };
+    let both = merged([&largest, &largest]).unwrap();
+    assert_eq!((both.lost, both.stacks[0].samples), (u64::MAX, u64::MAX));
+    let twice = with_stacks(&[(&[0, 1], u64::MAX), (&[0, 1], u64::MAX)]);
+    assert_eq!(flame(&twice).samples, u64::MAX);
+}
+
 fn samples(run: &Recording) -> Vec<u64> {
     let found = profiles(&summarize(run));
     found.iter().map(|found| found.profile.all.samples).collect()
